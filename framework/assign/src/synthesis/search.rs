@@ -19,7 +19,7 @@ use super::leaf::{Leaf, description};
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tensor_copies::TensorCopyCandidates;
-use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
+use super::tree::{MAX_SINGLE_OPS, MIN_OVERLAPPED_STAGES, Staged, Tree};
 use super::{Derivation, SearchStats, SynthesisError, SynthesisOptions};
 use crate::stage_count::choose_stages;
 use crate::{AssignedModule, LaunchConfig};
@@ -229,7 +229,8 @@ impl Search<'_, '_> {
 
     /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, for one dot, and
     /// for two dots that read one tensor, and keeps the fastest, until no such change is faster. Dots of a group often
-    /// need the same candidate, but the memory of their operands, and the operations between them, may differ.
+    /// need the same candidate, but the memory of their operands, and the operations between them, may differ. Dots of
+    /// large groups are not tried alone, so that the time of the search grows linearly with the number of dots.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
@@ -237,7 +238,8 @@ impl Search<'_, '_> {
             before = cycles;
             for (group, choice) in tree.ranked_candidates() {
                 self.try_dots(group.ops.iter().map(|(dot, _)| (*dot, choice)).collect());
-                group.ops.iter().for_each(|(dot, _)| self.try_dots(vec![(*dot, choice)]));
+                let single = group.ops.iter().filter(|_| group.ops.len() <= MAX_SINGLE_OPS);
+                single.for_each(|(dot, _)| self.try_dots(vec![(*dot, choice)]));
             }
             tree.choices_of_common_tensors().into_iter().for_each(|dots| self.try_dots(dots));
         }

@@ -47,8 +47,10 @@ pub(super) struct Tree<'m> {
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies.
     pub tensor_copies: TensorCopyCandidates,
-    /// The copies from registers to memory, in the order of the program.
-    pub register_stores: Vec<Op>,
+    /// The copies from registers to memory, in the order of the program, in groups whose choices are the same.
+    pub register_stores: Vec<Vec<Op>>,
+    /// The copies to global memory that can be bulk tensor copies, in such groups.
+    pub tensor_stores: Vec<Vec<Op>>,
     /// Bytes of one buffer of each tensor in shared memory, without padding.
     tensor_bytes: HashMap<Op, u64>,
     /// The reuse of global memory between blocks.
@@ -56,6 +58,9 @@ pub(super) struct Tree<'m> {
     /// The layouts of shared memory that leaves (complete choices) have in common.
     pub solved_layouts: SolvedLayouts<'m>,
 }
+
+/// Max number of stores, or of dots of a group, whose choices are searched one by one.
+pub(super) const MAX_SINGLE_OPS: usize = 16;
 
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
@@ -159,8 +164,9 @@ impl<'m> Tree<'m> {
             tensor_reads,
             chains,
             loops,
+            register_stores: group_stores(body, &find_register_stores(body)),
+            tensor_stores: group_stores(body, &tensor_copies.stores),
             tensor_copies,
-            register_stores: find_register_stores(body),
             tensor_bytes: tensor_bytes(body),
             reuse: Reuse::of(body, &axis_info),
             solved_layouts: SolvedLayouts::default(),
@@ -438,6 +444,21 @@ fn find_register_stores(body: &FunctionBody) -> Vec<Op> {
         source.is_some_and(|source| matches!(body.value_type(*source), TileType::Tensor(_)))
     };
     body.walk_region(body.root()).into_iter().filter(is_register_store).collect()
+}
+
+/// Returns the groups of stores that are tried together: each store is a group of its own if these are few, so that the
+/// time of the search grows linearly with the number of stores; otherwise, stores of equal types are a group.
+fn group_stores(body: &FunctionBody, stores: &[Op]) -> Vec<Vec<Op>> {
+    let mut groups: Vec<Vec<Op>> = Vec::new();
+    let types = |store: Op| body.op(store).operands.iter().take(2).map(|value| body.value_type(*value));
+    for &store in stores {
+        let is_equal = |group: &&mut Vec<Op>| types(group[0]).eq(types(store));
+        match groups.iter_mut().find(is_equal).filter(|_| stores.len() > MAX_SINGLE_OPS) {
+            Some(group) => group.push(store),
+            None => groups.push(vec![store]),
+        }
+    }
+    groups
 }
 
 /// Returns the initial task mapping (which lane copies which elements) of each copy to shared memory.

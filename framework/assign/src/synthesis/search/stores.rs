@@ -14,13 +14,14 @@ impl Search<'_, '_> {
     /// assignment compares the operations alone, not the program.
     pub(super) fn tune_stores(&mut self) {
         let tree = self.tree;
-        tree.register_stores.iter().for_each(|store| self.try_conversion(*store));
-        for store in &tree.tensor_copies.stores {
-            let (Some((_, choices)), Some(mapped)) = (&self.best, tree.tensor_copies.maps.get(store)) else { return };
-            let choices = choices.clone().with_tensor_copy(*store, mapped.clone());
+        tree.register_stores.iter().for_each(|stores| self.try_conversion(stores));
+        for stores in &tree.tensor_stores {
+            let Some((_, choices)) = &self.best else { return };
+            let mapped = stores.iter().filter_map(|store| Some((*store, tree.tensor_copies.maps.get(store)?.clone())));
+            let choices = mapped.fold(choices.clone(), |choices, (store, map)| choices.with_tensor_copy(store, map));
             self.leaf(&choices);
-            if tree.register_stores.contains(store) {
-                self.try_conversion(*store);
+            if tree.register_stores.contains(stores) {
+                self.try_conversion(stores);
             }
         }
     }
@@ -38,27 +39,29 @@ impl Search<'_, '_> {
         let mut near: Vec<&SolvedLeaf> = self.solved.iter().filter(is_near).collect();
         near.sort_by(|one, other| one.cycles.unwrap_or(most).total_cmp(&other.cycles.unwrap_or(most)));
         let near: Vec<ExplicitMemoryChoices> = near.iter().take(MAX_STARTS).map(|leaf| leaf.choices.clone()).collect();
-        for (choices, store) in
-            near.iter().flat_map(|choices| tree.register_stores.iter().map(move |store| (choices, *store)))
+        for (choices, stores) in
+            near.iter().flat_map(|choices| tree.register_stores.iter().map(move |stores| (choices, stores)))
         {
-            self.leaf(&with_other_conversion(choices, store));
+            self.leaf(&with_other_conversions(choices, stores));
         }
     }
 
-    /// Solves the best leaf (complete choice) again with a layout conversion before the copy `store` from registers if
-    /// it has none, or without its conversion, and keeps it if it is faster.
-    fn try_conversion(&mut self, store: Op) {
+    /// Solves the best leaf (complete choice) again with a layout conversion before each of the copies `stores` from
+    /// registers that has none, and without the conversion of the others, and keeps it if it is faster.
+    fn try_conversion(&mut self, stores: &[Op]) {
         let Some((_, best)) = &self.best else { return };
-        let choices = with_other_conversion(best, store);
+        let choices = with_other_conversions(best, stores);
         self.leaf(&choices);
     }
 }
 
-/// Returns the same choices with a layout conversion before the copy `store` from registers if it has none, or without
-/// its conversion.
-fn with_other_conversion(choices: &ExplicitMemoryChoices, store: Op) -> ExplicitMemoryChoices {
+/// Returns the same choices with a layout conversion before each of the copies `stores` from registers that has none,
+/// and without the conversion of the others.
+fn with_other_conversions(choices: &ExplicitMemoryChoices, stores: &[Op]) -> ExplicitMemoryChoices {
     let mut choices = choices.clone();
-    let choice = choices.copies.entry(store).or_default();
-    choice.converted = !choice.converted;
+    for store in stores {
+        let choice = choices.copies.entry(*store).or_default();
+        choice.converted = !choice.converted;
+    }
     choices
 }
