@@ -4,7 +4,7 @@
 //! and outputs. The fence orders earlier writes to accumulator registers before the MMAs; the registers may be read
 //! only after the wait.
 
-use tilewright_kernel::{Element, Type, is_result_operand};
+use tilewright_kernel::{Element, Module, Op, Region, Type, is_result_operand};
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
@@ -18,6 +18,17 @@ pub(super) const MNEMONIC: &str = "wgmma.mma_async";
 /// Whether an instruction is a warpgroup MMA.
 pub(super) fn is_warpgroup_mma(row: &Instruction) -> bool {
     row.name.starts_with(MNEMONIC)
+}
+
+/// Whether a kernel of a module has warpgroup MMAs.
+pub(super) fn is_used(module: &Module) -> bool {
+    fn has_mma(region: &Region) -> bool {
+        region.statements.iter().any(|statement| match &statement.op {
+            Op::Instruction { name, .. } => name.starts_with(MNEMONIC),
+            op => op.regions().into_iter().any(has_mma),
+        })
+    }
+    module.kernels.iter().any(|kernel| has_mma(&kernel.body))
 }
 
 /// The 32-bit registers of an accumulator or of operand A, as values in LLVM IR. Inline assembly takes the registers as

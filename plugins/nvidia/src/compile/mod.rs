@@ -50,6 +50,7 @@ pub(crate) fn compile(
         rows,
         version: instruction::ptx_version(&target.architecture, module),
         tensor: tensor::is_used(module),
+        groups: group::is_used(module),
         disabled: options.disabled,
     };
     let mut forms = Vec::new();

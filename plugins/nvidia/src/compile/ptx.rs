@@ -35,6 +35,22 @@ fn map_form() -> TensorMapDeclaration {
     }
 }
 
+/// Copies an integer by empty inline assembly, so that LLVM does not know its value; `None` if no register has its
+/// width.
+fn hide_from_llvm<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    value: IntValue<'ctx>,
+) -> Result<Option<IntValue<'ctx>>, CompileError> {
+    let constraints = match value.get_type().get_bit_width() {
+        16 => "=h,0",
+        32 => "=r,0",
+        64 => "=l,0",
+        _ => return Ok(None),
+    };
+    let hidden = emit.pure_assembly("", constraints, &[value.into()], &[value.get_type().into()])?;
+    hidden.first().map(|&copy| emit.expect_integer_result("assembly", Some(copy))).transpose()
+}
+
 /// The PTX dialect: the target-specific part of the translation of kernel IR to LLVM IR.
 pub(super) struct Ptx<'a> {
     pub(super) target: &'a TargetDescription,
@@ -43,6 +59,8 @@ pub(super) struct Ptx<'a> {
     pub(super) version: Option<u32>,
     /// Whether a kernel uses tensor memory, so that thread synchronization needs `tcgen05` fences around it.
     pub(super) tensor: bool,
+    /// Whether a kernel has MMAs of warp groups, during which `ptxas` must know which branches are uniform.
+    pub(super) groups: bool,
     /// The optimizations that are disabled.
     pub(super) disabled: OptimizationSet,
 }
@@ -120,9 +138,13 @@ impl TargetDialect for Ptx<'_> {
         emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[]).map(Some)
     }
 
+    /// Emits the index of the warp. `ptxas` finds that it is uniform in a warp, but not that a comparison of the thread's
+    /// index is: LLVM would replace a comparison of `thread >> 5` by one, and `ptxas` would then let each MMA of a
+    /// warp group wait for the one before it.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let lane = emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
-        emit.shift_right(lane, WARP.trailing_zeros())
+        let warp = emit.shift_right(lane, WARP.trailing_zeros())?;
+        if self.groups { hide_from_llvm(emit, warp)?.map_or(Ok(warp), Ok) } else { Ok(warp) }
     }
 
     fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
@@ -249,22 +271,14 @@ impl TargetDialect for Ptx<'_> {
         Some(if is_rolled { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
     }
 
-    /// Copies the divisor by empty inline assembly, so that LLVM does not know its value. Any divisor is allowed, since
-    /// PTX `div` and `rem` have some result for each.
+    /// Any divisor is allowed, since PTX `div` and `rem` have some result for each.
     fn opaque_divisor<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         divisor: IntValue<'ctx>,
         _is_scalar: bool,
     ) -> Result<Option<IntValue<'ctx>>, CompileError> {
-        let constraints = match divisor.get_type().get_bit_width() {
-            16 => "=h,0",
-            32 => "=r,0",
-            64 => "=l,0",
-            _ => return Ok(None),
-        };
-        let hidden = emit.pure_assembly("", constraints, &[divisor.into()], &[divisor.get_type().into()])?;
-        hidden.first().map(|&copy| emit.expect_integer_result("assembly", Some(copy))).transpose()
+        hide_from_llvm(emit, divisor)
     }
 
     /// `ptxas` moves the upper half of a word to a register before it extends the half.

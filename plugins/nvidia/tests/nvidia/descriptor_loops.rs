@@ -601,3 +601,47 @@ fn producer_warps_can_be_forbidden() {
         assert!(line.producers == 0 && kernel.launch.warps == matmul.warps, "{matmul:?}: {line}");
     }
 }
+
+/// A matmul of one warp group, whose result a bulk copy stores: only branches use the index of the warp.
+const STORED_BY_COPY: &str = "tt.func @stored(%a: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32},
+    %b: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32}, %c: !tt.ptr<f16> {tt.divisibility = 16 : i32},
+    %k: i32 {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %one = arith.constant 1 : i64
+  %row = arith.constant 64 : i64
+  %pitch = arith.extsi %k : i32 to i64
+  %as = tt.make_tensor_descriptor %a, [%c128, %k], [%pitch, %one] : <f8E4M3FN>, <128x128xf8E4M3FN>
+  %bs = tt.make_tensor_descriptor %b, [%c64, %k], [%pitch, %one] : <f8E4M3FN>, <64x128xf8E4M3FN>
+  %cs = tt.make_tensor_descriptor %c, [%c128, %c64], [%row, %one] : <f16>, <128x64xf16>
+  %sum = scf.for %i = %c0 to %k step %c128 iter_args(%before = %zero) -> (tensor<128x64xf32>) : i32 {
+    %x = tt.descriptor_load %as[%c0, %i] : !tt.tensordesc<128x128xf8E4M3FN> -> tensor<128x128xf8E4M3FN>
+    %w = tt.descriptor_load %bs[%c0, %i] : !tt.tensordesc<64x128xf8E4M3FN> -> tensor<64x128xf8E4M3FN>
+    %y = tt.trans %w {order = array<i32: 1, 0>} : tensor<64x128xf8E4M3FN> -> tensor<128x64xf8E4M3FN>
+    %next = tt.dot %x, %y, %before : tensor<128x128xf8E4M3FN> * tensor<128x64xf8E4M3FN> -> tensor<128x64xf32>
+    scf.yield %next : tensor<128x64xf32>
+  }
+  %rounded = arith.truncf %sum : tensor<128x64xf32> to tensor<128x64xf16>
+  tt.descriptor_store %cs[%c0, %c0], %rounded : !tt.tensordesc<128x64xf16>, tensor<128x64xf16>
+  tt.return
+}";
+
+/// Checks that the branch of the warp that issues copies compares the warp's index, not the thread's: `ptxas` finds that
+/// only the former is uniform, and would otherwise let each MMA wait for the one before it.
+#[test]
+fn branches_of_a_warp_compare_its_index() {
+    let target = target("h100");
+    let options =
+        ProgramOptions::default().with_warps(4).with_disabled([Optimization::ProducerWarps].into_iter().collect());
+    let kernel = compiler(&target).compile_kernel(STORED_BY_COPY, &options, &mut |_| ()).expect("a kernel");
+    let options = CompileOptions { emit: vec![CodeFormat::Assembly], optimisation: 3, ..CompileOptions::default() };
+    let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).expect("PTX");
+    let ptx = artifact.payload_text(CodeFormat::Assembly).expect("text");
+    let thread = ptx.lines().find_map(|line| line.trim().strip_prefix("mov.u32")?.trim().strip_suffix(", %tid.x;"));
+    let thread = thread.expect("the index of the thread");
+    let compares = |line: &&str| line.contains("setp") && line.contains(&format!("{thread},"));
+    assert!(ptx.contains("wgmma.mma_async") && ptx.contains("cp.async.bulk.tensor"), "{ptx}");
+    assert_eq!(ptx.lines().filter(compares).collect::<Vec<_>>(), [""; 0], "{ptx}");
+}
