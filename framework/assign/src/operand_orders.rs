@@ -19,12 +19,12 @@ pub(super) fn along_k(attributes: &Attributes) -> Option<[bool; 2]> {
     <[u64; 2]>::try_from(&orders[..]).ok().map(|orders| orders.map(|order| order != 0))
 }
 
-/// Records in the attributes of each `tt.dot` whether its operands are contiguous along K in global memory. It records
+/// Records in the attributes of each dot whether its operands are contiguous along K in global memory. It records
 /// nothing if both are row-major; an operand whose order is unknown counts as row-major.
 pub(super) fn record(function: &mut Function) {
     let axis_info = AxisInfoMap::analyze(function);
     let Some(body) = &mut function.body else { return };
-    let dots: Vec<Op> = body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).name() == tt::DOT).collect();
+    let dots: Vec<Op> = body.walk_region(body.root()).into_iter().filter(|&op| body.op(op).is_dot()).collect();
     for dot in dots {
         let orders = ["a", "b"].map(|group| {
             let operand = body.operand(dot, group)?;
