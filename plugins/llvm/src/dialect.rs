@@ -194,8 +194,9 @@ pub trait TargetDialect: AsynchronousDialect {
         false
     }
 
-    /// Whether predicates of compared vectors are taken apart, because code generation packs them into masks.
-    fn splits_predicates(&self) -> bool {
+    /// Whether vectors without instructions are taken apart: predicates of comparisons, which code generation packs into
+    /// masks, and bytes that are converted to floats.
+    fn splits_vectors(&self) -> bool {
         false
     }
 

@@ -11,6 +11,7 @@ use tilewright_kernel::Module;
 use tilewright_plugin::CompileError;
 
 use crate::bit_reversal;
+use crate::bytes;
 use crate::ffi::Session;
 use crate::predicates;
 use crate::translate::{Role, translate};
@@ -63,8 +64,9 @@ pub fn compile_module(
         let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, PassBuilderOptions::create());
         passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
         bit_reversal::widen(&module)?;
-        if dialect.splits_predicates() {
+        if dialect.splits_vectors() {
             predicates::split(&module)?;
+            bytes::split_conversions(&module)?;
         }
         check(&session, &module, "after optimisation")?;
         Ok::<_, CompileError>(module)

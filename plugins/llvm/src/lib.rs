@@ -21,6 +21,7 @@ mod asynchronous;
 mod atomic;
 mod bit_reversal;
 mod body;
+mod bytes;
 mod control;
 mod dialect;
 mod division;

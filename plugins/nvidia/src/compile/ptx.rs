@@ -255,7 +255,7 @@ impl TargetDialect for Ptx<'_> {
         true
     }
 
-    fn splits_predicates(&self) -> bool {
+    fn splits_vectors(&self) -> bool {
         true
     }
 

@@ -524,3 +524,41 @@ fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
     let error = target.compile(&kernel(most + 16), &functions).unwrap_err();
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("as a function")), "{error}");
 }
+
+/// Checks that nibbles become floats by one subtraction and one conversion each: LLVM's vectorizer would subtract in
+/// vectors of bytes, whose elements code generation extends once more.
+#[test]
+fn nibbles_are_converted_one_by_one() {
+    let of_byte = |index: u32| {
+        let [byte, low, high, from_low, from_high, a, b, pair, scaled, word] =
+            [100, 110, 120, 130, 140, 150, 160, 170, 180, 190].map(|first| first + index);
+        format!(
+            "  %{byte}: i8 = extract %2, {index}
+  %{low}: i8 = binary and %{byte}, %4
+  %{high}: i8 = binary shr_u %{byte}, %5
+  %{from_low}: i8 = binary sub %{low}, %6
+  %{from_high}: i8 = binary sub %{high}, %6
+  %{a}: f16 = cast float_s %{from_low}
+  %{b}: f16 = cast float_s %{from_high}
+  %{pair}: 2xf16 = pack %{a}, %{b}
+  %{scaled}: 2xf16 = binary f_mul %{pair}, %7
+  %{word}: i32 = cast bits %{scaled}
+"
+        )
+    };
+    let bytes: String = (0..4).map(of_byte).collect();
+    let ptx = ptx_of_text(&format!(
+        "kernel k(%0 p: ptr.global, %1 q: ptr.global) lanes 32 warps 1 {{
+  %2: 4xi8 = load %0 align 4
+  %3: f16 = load %1 align 2
+  %4: i8 = constant 15
+  %5: i8 = constant 4
+  %6: i8 = constant 8
+  %7: 2xf16 = pack %3, %3
+{bytes}  %200: 4xi32 = pack %190, %191, %192, %193
+  store %0, %200 align 16
+}}"
+    ));
+    let counts = ["cvt.rn.f16.s16", "cvt.s16.s8", "cvt.s32.s8", "add.s16x2"].map(|name| ptx.matches(name).count());
+    assert_eq!(counts, [8, 0, 0, 0], "{ptx}");
+}
