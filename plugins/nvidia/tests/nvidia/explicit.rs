@@ -643,6 +643,38 @@ fn warps_of_a_dot_can_be_pinned() {
     assert!(both.contains("4 warps along M issue it together, the problem has 2 there"), "{both}");
 }
 
+/// Checks that the search of a program with many equal stores does not grow with their number: they are chosen together.
+#[test]
+fn many_equal_stores_are_chosen_together() {
+    let leaves = |tiles: u32| {
+        let tile = |number: u32| {
+            format!(
+                "  %c{number} = arith.constant {} : i32
+  %p{number} = tt.addptr %z, %c{number} : !tt.ptr<f16>, i32
+  %g{number} = tw.global_view %p{number}, \"(32,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<32x32xf16>
+  %s{number} = tw.shared_tensor : !s
+  tw.copy %g{number} to %s{number} : (!tw.view<32x32xf16>, !s) -> ()
+  %r{number} = tw.copy %s{number} : (!s) -> tensor<32x32xf16>
+  %h{number} = arith.addf %r{number}, %r{number} : tensor<32x32xf16>
+  tw.copy %h{number} to %g{number} : (tensor<32x32xf16>, !tw.view<32x32xf16>) -> ()
+",
+                1024 * number
+            )
+        };
+        let body: String = (0..tiles).map(tile).collect();
+        let text = format!(
+            "!s = !ttg.memdesc<32x32xf16, #tw.auto, #ttg.shared_memory, mutable>
+tt.func @k(%z: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}) {{
+{body}  tt.return
+}}"
+        );
+        let found = synthesize_layouts(&target("h100"), &text, 4, SynthesisOptions::default());
+        found.expect("a program").search.leaves
+    };
+    assert_eq!(leaves(17), leaves(48));
+    assert!(leaves(17) < leaves(16));
+}
+
 #[test]
 fn stated_bytes_of_shared_memory_are_allocated() {
     for gpu_model in ["a100", "h100"] {
