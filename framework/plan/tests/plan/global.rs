@@ -117,18 +117,6 @@ fn what_is_not_known_is_not_assumed() {
     assert_eq!((one, why.as_str()), (1, "a lane has no more elements that are contiguous in memory"));
 }
 
-/// Checks that two axes of unknown strides do not share addresses: each of 32 lanes touches a transaction of its own.
-#[test]
-fn axes_of_unknown_strides_share_no_transaction() {
-    let mut ins = Space::default();
-    ins.push(Dim::LANE, 5).expect("a dim");
-    let layout = LinearLayout::from_columns(ins, tensor_2d(8, 4), &[1, 2, 4, 8, 16]).expect("columns fit");
-    let unknown = AxisStride::MultipleOf(1);
-    let memory = GlobalTensor::new(vec![(Dim::tensor(0), 8, unknown), (Dim::tensor(1), 4, unknown)], 4);
-    let plan = plan_global_access(&layout, &memory, 32, Direction::Store, &test_target()).expect("a plan");
-    assert_eq!((plan.transactions, plan.lines), (32, 32));
-}
-
 /// Checks a target whose accesses need at most the alignment of a dword: unknown pitches of dwords do not narrow them,
 /// masks and elements that are aligned less do.
 #[test]

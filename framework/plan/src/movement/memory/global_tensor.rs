@@ -2,9 +2,6 @@
 
 use tilewright_layout::{Dim, Space};
 
-/// Log2 of the smallest distance in elements along an axis of unknown stride. Known strides stay below it.
-const UNKNOWN_DISTANCE_BITS: u32 = 32;
-
 /// Stride of an axis, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AxisStride {
@@ -65,14 +62,9 @@ impl GlobalTensor {
     /// Returns the segments of all axes; a segment is consecutive coordinate bits of an axis with one stride.
     pub(super) fn segments(&self) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
-        let mut unknown_bits = UNKNOWN_DISTANCE_BITS;
         for &(dim, size, stride) in &self.axes {
             let below = segments.iter().filter(|segment| segment.dim == dim).map(|segment| segment.bits);
-            let bits = size.max(1).trailing_zeros();
-            segments.push(Segment { dim, first: below.sum(), bits, stride, unknown_bits });
-            if matches!(stride, AxisStride::MultipleOf(_)) {
-                unknown_bits += bits;
-            }
+            segments.push(Segment { dim, first: below.sum(), bits: size.max(1).trailing_zeros(), stride });
         }
         segments
     }
@@ -135,9 +127,6 @@ pub(super) struct Segment {
     pub(super) bits: u32,
     /// The stride of the lowest bit; each further bit has twice the stride.
     pub(super) stride: AxisStride,
-    /// Log2 of the distance in elements that an unknown stride counts as. Each segment of unknown stride has bits of its
-    /// own, so that no two coordinates have the same address.
-    unknown_bits: u32,
 }
 
 impl Segment {
@@ -146,7 +135,7 @@ impl Segment {
     pub(super) fn distance(self, at: u64) -> u64 {
         match self.stride {
             AxisStride::Elements(stride) => at.wrapping_mul(stride),
-            AxisStride::MultipleOf(_) => at.checked_shl(self.unknown_bits).unwrap_or(0),
+            AxisStride::MultipleOf(divisibility) => at.wrapping_mul(divisibility.max(1)).wrapping_mul(1 << 32),
         }
     }
 
