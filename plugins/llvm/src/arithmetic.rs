@@ -4,7 +4,7 @@
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
-use tilewright_kernel::{Binary, Cast, Compare, Element, MemorySpace, Type, Unary, Value};
+use tilewright_kernel::{Binary, Cast, Compare, Element, MemorySpace, SpecialRegister, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid_module_error, unsupported_kernel_error};
 
@@ -243,8 +243,10 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => return Err(invalid_module_error(format!("compares floating-point values, not a {}", a.ty))),
         };
         let builder = &self.emit.builder;
+        let is_warp = a.thread.is_some() && a.thread == self.fields_of(SpecialRegister::Warp);
         let value = match (a.value, b) {
             (BasicValueEnum::IntValue(a), BasicValueEnum::IntValue(b)) => {
+                let a = if is_warp && b.is_const() { self.dialect.compared_warp(&self.emit, a)? } else { a };
                 builder.build_int_compare(predicate, a, b, "").map_err(builder_error)?.into()
             }
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) if is_integer(a.ty) => {

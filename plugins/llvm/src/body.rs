@@ -276,7 +276,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     }
 
     /// Returns the fields of a register whose bits are those of the thread's index.
-    fn fields_of(&self, register: SpecialRegister) -> Option<ThreadFields> {
+    pub(crate) fn fields_of(&self, register: SpecialRegister) -> Option<ThreadFields> {
         let launch = self.kernel.launch;
         match register {
             SpecialRegister::Lane => Some(ThreadFields::new(0, launch.lanes - 1)),

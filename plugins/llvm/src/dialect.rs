@@ -59,6 +59,19 @@ pub trait TargetDialect: AsynchronousDialect {
     /// [`CompileError`] if the target cannot emit the operation.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
 
+    /// Emits the index of the warp, `warp`, in the form in which it is compared with a constant.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn compared_warp<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        warp: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let _ = emit;
+        Ok(warp)
+    }
+
     /// Emits the index of the block along axis 0, 1 or 2 of the grid, `i32`.
     ///
     /// # Errors

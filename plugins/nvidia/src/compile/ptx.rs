@@ -138,12 +138,19 @@ impl TargetDialect for Ptx<'_> {
         emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[]).map(Some)
     }
 
-    /// Emits the index of the warp. `ptxas` finds that it is uniform in a warp, but not that a comparison of the thread's
-    /// index is: LLVM would replace a comparison of `thread >> 5` by one, and `ptxas` would then let each MMA of a
-    /// warp group wait for the one before it.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let lane = emit.call_i32_intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
-        let warp = emit.shift_right(lane, WARP.trailing_zeros())?;
+        emit.shift_right(lane, WARP.trailing_zeros())
+    }
+
+    /// Hides the index from LLVM, which would replace a comparison of `thread >> 5` by one of the thread's index.
+    /// `ptxas` finds that the former is uniform in a warp, but not that the latter is, and would let each MMA of a warp
+    /// group wait for the one before it.
+    fn compared_warp<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        warp: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
         if self.groups { hide_from_llvm(emit, warp)?.map_or(Ok(warp), Ok) } else { Ok(warp) }
     }
 
