@@ -9,6 +9,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, Instruction
 use tilewright_plugin::CompileError;
 
 use crate::emitter::builder_error;
+use crate::predicates::operand;
 
 /// Replaces each conversion of a sum or difference of vectors of signed bytes to floats by conversions of single
 /// elements, which are computed in 16 bits.
@@ -71,7 +72,7 @@ fn convert_elements<'ctx>(
     Ok(converted.as_instruction_value())
 }
 
-/// Returns an element of a vector of integers: the one that was inserted, that of a constant, or else an extracted one.
+/// Returns an element of a vector of integers: an inserted element, an element of a constant, or else an extracted one.
 fn find_element<'ctx>(
     builder: &Builder<'ctx>,
     vector: VectorValue<'ctx>,
@@ -95,8 +96,4 @@ fn find_element<'ctx>(
     }
     let at = vector.get_type().get_context().i32_type().const_int(index.into(), false);
     Ok(builder.build_extract_element(vector, at, "").map_err(builder_error)?.into_int_value())
-}
-
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
-    instruction.get_operand(index).and_then(|operand| operand.value())
 }

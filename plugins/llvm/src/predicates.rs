@@ -101,7 +101,8 @@ fn combine_elements<'ctx>(
     Ok(result.map_err(builder_error)?.as_instruction())
 }
 
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
+/// Returns an operand of an instruction; `None` if it is a block.
+pub(crate) fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
     instruction.get_operand(index).and_then(|operand| operand.value())
 }
 

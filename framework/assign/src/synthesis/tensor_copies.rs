@@ -301,7 +301,7 @@ impl Program<'_> {
                 let [a, b] = self.defining_operands(offset, arith::MULI)?;
                 match [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch) {
                     Some((rows, _)) => Some(ScaledOffsetTerm::multiple(rows, 1)),
-                    // An offset such as that of a matrix in a batch multiplies several sizes.
+                    // The offset of a matrix in a batch, for example, multiplies several sizes.
                     None => self.multiplies(offset, pitch).then_some(ScaledOffsetTerm {
                         value: offset,
                         times: 1,

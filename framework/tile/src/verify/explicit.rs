@@ -4,7 +4,7 @@ use super::{CheckResult, OpContext, ensure};
 use crate::op::name::{ttg, tw};
 use crate::op_attrs::MMA_TO_DOT_ATTRIBUTES;
 use crate::view_layout::DynamicCuteLayout;
-use crate::{Attribute, TileType, Value};
+use crate::{Attribute, TileType, Value, ValueUses};
 use tilewright_layout::similar_name_hint;
 
 impl OpContext<'_> {
@@ -136,9 +136,9 @@ impl OpContext<'_> {
 
     /// Whether all uses of a tensor in shared memory select one of its buffers by an index.
     fn is_only_indexed(&self, tensor: Value) -> bool {
-        let all = self.body.walk_region(self.body.root());
-        let mut users = all.iter().map(|op| self.body.op(*op)).filter(|op| op.operands.contains(&tensor)).peekable();
-        users.peek().is_some() && users.all(|op| op.name() == ttg::MEMDESC_INDEX)
+        let uses = ValueUses::of(self.body);
+        let users = uses.of_value(tensor);
+        !users.is_empty() && users.iter().all(|(op, _)| self.body.op(*op).name() == ttg::MEMDESC_INDEX)
     }
 
     /// Checks a copy: it either has a result in registers or fills a destination; bounds apply to global memory only.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tilewright_tile::op::name::scf;
-use tilewright_tile::{Block, FunctionBody, Op, Value};
+use tilewright_tile::{Block, FunctionBody, Op, Value, ValueUses};
 
 use super::state::AWAIT;
 
@@ -13,32 +13,28 @@ pub(in crate::program) struct OpPositions {
     around: HashMap<Op, Op>,
     /// For each operation, its block, and its index in the block.
     pub within: HashMap<Op, (Block, usize)>,
-    /// For each value, the operations that use it, each with the index of the operand.
-    users: HashMap<Value, Vec<(Op, usize)>>,
+    uses: ValueUses,
 }
 
 impl OpPositions {
     pub(in crate::program) fn of(body: &FunctionBody) -> Self {
-        let (mut around, mut within, mut users) = (HashMap::new(), HashMap::new(), HashMap::<_, Vec<_>>::new());
+        let (mut around, mut within) = (HashMap::new(), HashMap::new());
         let mut regions = vec![(None, body.root())];
         while let Some((parent, region)) = regions.pop() {
             for &block in body.blocks(region) {
                 for (at, &op) in body.ops(block).iter().enumerate() {
                     around.extend(parent.map(|parent| (op, parent)));
                     within.insert(op, (block, at));
-                    for (index, &value) in body.op(op).operands.iter().enumerate() {
-                        users.entry(value).or_default().push((op, index));
-                    }
                     regions.extend(body.op(op).regions.iter().map(|&region| (Some(op), region)));
                 }
             }
         }
-        Self { around, within, users }
+        Self { around, within, uses: ValueUses::of(body) }
     }
 
     /// The operations that use a value, each with the index of the operand.
     pub(super) fn users(&self, value: Value) -> &[(Op, usize)] {
-        self.users.get(&value).map_or(&[], Vec::as_slice)
+        self.uses.of_value(value)
     }
 
     /// Whether the operation is in no other control flow than `scf.for` loops.

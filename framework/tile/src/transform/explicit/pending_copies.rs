@@ -162,8 +162,7 @@ impl BatchSearch<'_> {
 
     fn wait(&mut self, op: Op) -> Result<(), String> {
         let operation = self.body.op(op);
-        let uses = ValueUses::of(self.body);
-        let is_used = |value: &Value| !uses.of_value(*value).is_empty();
+        let is_used = |value: &Value| !ValueUses::of(self.body).of_value(*value).is_empty();
         if !operation.operands.is_empty() || operation.results.iter().any(is_used) {
             return Err("a wait for copies has tokens".to_owned());
         }

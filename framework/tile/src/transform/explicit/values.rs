@@ -118,7 +118,7 @@ impl Expander<'_> {
         let Some(block) = body.block_of(dot) else { return [false; 2] };
         let before = find_accumulated_dot(body, &self.uses, dot).map(|before| [before, dot]);
         let next = match self.uses.of_value(body.op(dot).results[0]) {
-            [(user, 2)] => find_accumulated_dot(body, &self.uses, *user).map(|_| [dot, *user]),
+            [(user, 2)] => find_accumulated_dot(body, &self.uses, *user).map(|before| [before, *user]),
             _ => None,
         };
         [before, next].map(|pair| {
